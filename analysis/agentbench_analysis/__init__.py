@@ -1,0 +1,1 @@
+"""Verdicts of a campaign, from its rows alone."""

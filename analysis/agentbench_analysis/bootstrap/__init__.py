@@ -1,0 +1,1 @@
+"""Stratified bootstrap within cells: by simulation, and exactly."""

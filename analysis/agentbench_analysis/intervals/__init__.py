@@ -1,0 +1,1 @@
+"""Interval estimates of one rate: Wilson and Clopper-Pearson."""

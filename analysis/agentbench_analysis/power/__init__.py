@@ -1,0 +1,1 @@
+"""What a campaign can show, simulated before it is paid for."""

@@ -1,0 +1,1 @@
+"""What the analysis publishes: results, verdict, and the numbers behind them."""

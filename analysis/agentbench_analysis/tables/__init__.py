@@ -1,0 +1,1 @@
+"""Every table of the publication, as plain data and as files."""

@@ -1,0 +1,1 @@
+"""Hypotheses and claims, decided by thresholds frozen before the first run."""

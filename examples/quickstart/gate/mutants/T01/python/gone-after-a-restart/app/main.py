@@ -1,0 +1,32 @@
+"""The app: every route in one place."""
+
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from app import accounts, notes
+from app.http import Problem, answer_problem
+
+
+async def health(request):
+    """GET /health: 200 when the app is up."""
+    return JSONResponse({"status": "ok"})
+
+
+notes.forget()
+
+app = Starlette(
+    routes=[
+        Route("/health", health),
+        Route("/signup", accounts.sign_up, methods=["POST"]),
+        Route("/login", accounts.log_in, methods=["POST"]),
+        Route("/me", accounts.me),
+        Route("/users", accounts.users, methods=["GET", "POST"]),
+        Route("/notes", notes.index),
+        Route("/notes", notes.create, methods=["POST"]),
+        Route("/notes/{id}", notes.show),
+        Route("/notes/{id}", notes.update, methods=["PUT"]),
+        Route("/notes/{id}", notes.delete, methods=["DELETE"]),
+    ],
+    exception_handlers={Problem: answer_problem},
+)

@@ -1,0 +1,1 @@
+"""Desk: a small product with tenants and users."""

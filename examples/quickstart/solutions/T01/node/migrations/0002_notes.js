@@ -1,0 +1,3 @@
+export function up(tables) {
+  tables.notes = []; // { id, tenantId, title, body }
+}

@@ -1,0 +1,1 @@
+"""Custom resources as models; the CRDs are generated from them."""

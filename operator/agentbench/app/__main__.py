@@ -1,0 +1,5 @@
+"""`python -m agentbench.app`."""
+
+from agentbench.app.main import main
+
+raise SystemExit(main())

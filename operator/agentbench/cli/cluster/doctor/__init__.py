@@ -1,0 +1,1 @@
+"""What a cluster needs for campaigns, looked at one by one: each lack with its cure."""

@@ -1,0 +1,26 @@
+"""The app: two routes. It listens on $PORT."""
+
+import os
+from urllib.parse import parse_qs
+from wsgiref.simple_server import make_server
+
+TEXT = ("Content-Type", "text/plain; charset=utf-8")
+
+
+def app(environ, start_response):
+    if environ["PATH_INFO"] == "/health":
+        start_response("200 OK", [TEXT])
+        return [b"ok"]
+    if environ["PATH_INFO"] == "/greet":
+        name = parse_qs(environ["QUERY_STRING"]).get("name", [""])[0]
+        if name:
+            start_response("200 OK", [TEXT])
+            return [f"Hello, {name}!".encode()]
+        start_response("400 Bad Request", [TEXT])
+        return [b"name is missing"]
+    start_response("404 Not Found", [TEXT])
+    return [b"not found"]
+
+
+if __name__ == "__main__":
+    make_server("127.0.0.1", int(os.environ["PORT"]), app).serve_forever()

@@ -1,0 +1,1 @@
+"""Kubernetes: objects as literals, small views over what the cluster says, and the port to it."""

@@ -1,0 +1,1 @@
+"""Manifests: each object is one literal from one function."""

@@ -1,0 +1,1 @@
+"""Services that a stack declares, fresh for every run and every check."""

@@ -1,0 +1,1 @@
+"""Packs: folders that hold a protocol. Loaded, checked, layered, frozen and verified here."""

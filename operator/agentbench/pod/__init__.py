@@ -1,0 +1,1 @@
+"""Programs that run beside an agent or a check."""

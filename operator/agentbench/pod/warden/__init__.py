@@ -1,0 +1,1 @@
+"""The warden: meters, caps and records one run from outside the agent."""

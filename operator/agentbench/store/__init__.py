@@ -1,0 +1,1 @@
+"""Object stores that never change what they hold."""

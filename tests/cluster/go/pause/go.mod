@@ -1,0 +1,3 @@
+module agentbench.test/pause
+
+go 1.26.0
