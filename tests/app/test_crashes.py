@@ -113,6 +113,10 @@ class Crashes(RuleBasedStateMachine):
         if ready != self.world.kubelets.ready:
             self.world.kubelets.node_is(ready)
 
+    @rule(stubborn=st.booleans())
+    def services_ignore_their_signal(self, stubborn: bool) -> None:
+        self.world.kubelets.stubborn = stubborn
+
     @rule(denied=st.booleans())
     def a_quota(self, denied: bool) -> None:
         self.world.objects.pods_are_denied = denied

@@ -1,7 +1,7 @@
 """An API server in memory: objects by kind, and clients of it that can die at any request.
 
 It knows what the operator relies on: names are unique, deletes carry uids, what is owned goes with
-its owner, a pod on a node goes only when that node lets it go.
+its owner, a pod on a node goes only when that node lets it go, or by force.
 """
 
 import copy
@@ -59,11 +59,14 @@ class Objects:
             self.made.append(copy.deepcopy(made))
         return copy.deepcopy(made)
 
-    def delete(self, kind: str, name: Name, uid: str | None = None) -> None:
+    def delete(
+        self, kind: str, name: Name, uid: str | None = None, grace: int | None = None
+    ) -> None:
+        """Ask a pod's node to end it; with a grace of 0 the object goes, whatever the node does."""
         found = self.of(kind).get(name)
         if found is None or (uid and found["metadata"]["uid"] != uid):
             return
-        if kind == "Pod" and found["spec"].get("nodeName"):
+        if kind == "Pod" and found["spec"].get("nodeName") and grace != 0:
             found["metadata"].setdefault("deletionTimestamp", self.text())
         else:
             self.remove(kind, name)
@@ -182,7 +185,7 @@ class Client:
         *,
         grace: int | None = None,
     ) -> None:
-        self.write(lambda: self.objects.delete(kind, (namespace, name), uid))
+        self.write(lambda: self.objects.delete(kind, (namespace, name), uid, grace))
 
     async def patch_status(
         self, kind: str, namespace: str, name: str, status: Mapping[str, Any]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from tests.fakes.api_objects import Objects, Raw
@@ -12,6 +13,8 @@ from agentbench.core.summary import Ending, StoredFile, Summary
 
 FINAL = StoredFile(name="final.tar.zst", sha256="0" * 64, size=100)
 NODE = "node"
+GRACE = 60  # seconds that a pod is given to end
+SIDECARS = ("service-db", "warden")
 
 
 @dataclass
@@ -22,6 +25,8 @@ class Kubelets:
     store: MemoryStore
     campaign: str
     ready: bool = True
+    stubborn: bool = False
+    """Whether services ignore their signal: a pod goes on when its agent is gone."""
     started: list[tuple[str, int]] = field(default_factory=list)
     """Every start of an agent: run and attempt."""
 
@@ -61,17 +66,25 @@ class Kubelets:
         if "deletionTimestamp" in pod["metadata"]:
             if role == "run" and _agent_runs(pod):
                 self._summary(pod, interrupted="its pod was deleted while it ran")
-            self.objects.remove("Pod", name)
+            if not (self.stubborn and _service_runs(pod)) or self._grace_is_over(pod):
+                self.objects.remove("Pod", name)
         elif role == "grader":
             job = pod["metadata"]["ownerReferences"][0]["name"]
             if _final(pod) or not self._equipped((name[0], job)):
                 return
             _end(pod, "check", json.dumps({"verdict": "pass", "exitCode": 0}), self.objects.text())
-        elif _agent_runs(pod):
+        elif _agent_runs(pod) and self.stubborn:
+            pod["status"]["containerStatuses"] = [_over("agent", "", self.objects.text())]
+        elif _agent_runs(pod) or _service_runs(pod):
             message = self._summary(pod)
-            _end(pod, "agent", "", self.objects.text(), warden=message)
+            if not self.stubborn:
+                _end(pod, "agent", "", self.objects.text(), warden=message)
         elif not _final(pod) and self._equipped(name):
             self._start(pod)
+
+    def _grace_is_over(self, pod: Raw) -> bool:
+        asked = datetime.fromisoformat(pod["metadata"]["deletionTimestamp"])
+        return (self.objects.now - asked).total_seconds() > GRACE
 
     def controllers(self) -> None:
         """The Job controller makes the pods of Jobs once, and says when all have ended."""
@@ -123,7 +136,7 @@ class Kubelets:
         pod["status"] |= {
             "phase": "Running",
             "containerStatuses": [{"name": "agent", "state": now}],
-            "initContainerStatuses": [{"name": "warden", "state": now}],
+            "initContainerStatuses": [{"name": each, "state": now} for each in SIDECARS],
         }
         if key not in self.store.content:
             self.store.content[key] = b"{}"
@@ -161,20 +174,31 @@ def _final(pod: Raw) -> bool:
 
 
 def _agent_runs(pod: Raw) -> bool:
-    return bool(pod["status"].get("phase") == "Running")
+    return _runs(pod, "containerStatuses", "agent")
+
+
+def _service_runs(pod: Raw) -> bool:
+    return _runs(pod, "initContainerStatuses", SIDECARS[0])
+
+
+def _runs(pod: Raw, kind: str, name: str) -> bool:
+    return any(
+        each["name"] == name and "running" in each["state"] for each in pod["status"].get(kind, ())
+    )
+
+
+def _over(name: str, text: str, now: str, code: int = 0) -> Raw:
+    state = {"exitCode": code, "reason": "Completed", "message": text}
+    return {"name": name, "state": {"terminated": state | {"startedAt": now, "finishedAt": now}}}
 
 
 def _end(
     pod: Raw, main: str, message: str, now: str, warden: str | None = None, code: int = 0
 ) -> None:
-    def over(text: str) -> Raw:
-        state = {"exitCode": code, "reason": "Completed", "message": text}
-        return {"terminated": state | {"startedAt": now, "finishedAt": now}}
-
     pod["status"] |= {
         "phase": "Failed" if code else "Succeeded",
-        "containerStatuses": [{"name": main, "state": over(message)}],
-        "initContainerStatuses": [{"name": "warden", "state": over(warden or "")}]
+        "containerStatuses": [_over(main, message, now, code)],
+        "initContainerStatuses": [_over("warden", warden or "", now, code)]
         if main == "agent"
         else [],
     }

@@ -182,11 +182,15 @@ class World:
         """The campaign's phase."""
         return str(self.campaign.get("status", {}).get("phase", ""))
 
-    def settle(self, ticks: int = 150) -> None:
-        """Heal everything, and let it go on until the campaign is complete."""
+    def settle(self, ticks: int = 400) -> None:
+        """Heal what people can, and let it go on until the campaign is complete."""
         self.objects.pods_are_denied = False
         if not self.kubelets.ready:
             self.kubelets.node_is(True)
+        self.complete(ticks)
+
+    def complete(self, ticks: int = 400) -> None:
+        """Let everything go on, as it is, until the campaign is complete."""
         for _ in range(ticks):
             self.tick()
             self.kubelets.controllers()

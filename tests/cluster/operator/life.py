@@ -37,6 +37,11 @@ def wait_healed(campaign: Campaign, seconds: float = 60) -> None:
     wait(f"campaign {campaign.name} to be healed", lambda: not stalled(campaign), seconds)
 
 
+def waits_for(campaign: Campaign) -> str:
+    """What a campaign says it waits for; a row is stored before the status tells of it."""
+    return str(campaign.condition("Reconciling").get("message", ""))
+
+
 def run_pods(campaign: Campaign) -> list[Object]:
     """The run pods of a campaign, by their labels."""
     uid = campaign.get()["metadata"]["uid"]

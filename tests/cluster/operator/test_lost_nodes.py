@@ -13,8 +13,11 @@ from tests.cluster.lab.handle import Cluster
 from tests.cluster.lab.shell import wait
 from tests.cluster.operator.campaign import Campaign
 from tests.cluster.operator.fates import a_pack, agent_state, endings, of, run_pod, small
+from tests.cluster.operator.life import waits_for
 from tests.cluster.operator.process import OperatorProcess
 from tests.cluster.witness.observe import Witness
+
+from agentbench.app.metric_list import TICKED
 
 RUN = "T1-S1-A1-r1"
 
@@ -43,11 +46,13 @@ def test_a_run_on_a_node_that_died_ends_and_runs_again_only_when_its_pod_is_gone
         try:
             nodes.kill(node)
             wait("the row", lambda: f"{RUN}/1" in campaign.rows(), 240)
-            assert "out-of-service" in campaign.condition("Reconciling")["message"]
-            there = real_cluster.api.get(pods_path(namespace))["items"]
-            assert [each["metadata"]["uid"] for each in there] == [pod["metadata"]["uid"]]
+            # A row is stored before the status tells of it.
+            wait("the cure to be named", lambda: "out-of-service" in waits_for(campaign), 30)
+            assert pod_uids(real_cluster, namespace) == [pod["metadata"]["uid"]]
             operating.kill()  # what it held back it holds back again
             operating.start()
+            wait("the new operator to decide", lambda: decided(operating), 30)
+            assert pod_uids(real_cluster, namespace) == [pod["metadata"]["uid"]]
             assert campaign.phase == "Running"
         finally:
             nodes.give_back(node)
@@ -59,3 +64,12 @@ def test_a_run_on_a_node_that_died_ends_and_runs_again_only_when_its_pod_is_gone
         f"{RUN}/2": ("fail", "cap", "CapWall"),
     }
     assert violations == []
+
+
+def decided(operating: OperatorProcess) -> bool:
+    """Whether the operator has finished a tick in this life."""
+    return f"{TICKED.name}{{" in operating.metrics()
+
+
+def pod_uids(cluster: Cluster, namespace: str) -> list[str]:
+    return [each["metadata"]["uid"] for each in cluster.api.get(pods_path(namespace))["items"]]

@@ -30,6 +30,7 @@ from tests.cluster.operator.fates import (
     small,
     stubborn_image,
 )
+from tests.cluster.operator.life import waits_for
 from tests.cluster.operator.process import OperatorProcess
 from tests.cluster.witness.observe import Witness
 
@@ -63,7 +64,7 @@ def test_whatever_becomes_of_pods_every_attempt_has_one_row_that_says_why(
                 ),
                 name="deleted", parallelism=3, nodeClass=small(SSD),
             )  # fmt: skip
-            wait("the quota to be shown", lambda: "exceeded quota" in _waits(deleted), 60)
+            wait("the quota to be shown", lambda: "exceeded quota" in waits_for(deleted), 60)
             assert deleted.rows() == {}
         watchers = [
             _deletes(real_cluster, namespace, "T1-S1-A1-r1", lambda pod: _is(pod, "running")),
@@ -126,10 +127,6 @@ def _is(pod: dict[str, object], state: str) -> bool:
 
 def _pull_failed(pod: dict[str, object]) -> bool:
     return "ErrImagePull" in str(pod) or "ImagePullBackOff" in str(pod)
-
-
-def _waits(campaign: Campaign) -> str:
-    return str(campaign.condition("Reconciling").get("message", ""))
 
 
 def _deletes(
