@@ -20,6 +20,7 @@ from agentbench.local.sandbox import Command, Sandbox, SandboxSpec
 from agentbench.pod.mock_provider.script import Script, read_script
 from agentbench.pod.mock_provider.server import MockProvider
 
+MESSAGE = {"model": {"onError": "continue"}}
 KEY = "sk-real-0123456789abcdefghij"
 MODEL = "claude-sonnet-5-5"
 _PRICE = {
@@ -277,3 +278,8 @@ async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> N
 
 def _script(text: str) -> Script:
     return read_script(text, "script")
+
+
+def steps(*given: object) -> dict[str, object]:
+    """A script of these steps."""
+    return {"steps": list(given)}

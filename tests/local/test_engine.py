@@ -1,16 +1,13 @@
 """Whole campaigns on one machine: scripted agents, real apps, real checks, real rows."""
 
-import os
 import tarfile
-from collections.abc import Callable
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 import zstandard
-from tests.fakes.command import a_program
+from tests.fakes.engines import Steps, an_engine, row, rows
 from tests.fakes.local_pack import TinyPack
 
 from agentbench.core.decide import CampaignPhase
@@ -19,57 +16,10 @@ from agentbench.core.keys import row_key
 from agentbench.core.record import decode_row
 from agentbench.local.engine import Engine
 from agentbench.local.events import CampaignEnded, CampaignStarted, Event, RunEnded, RunStarted
-from agentbench.local.freeze_mark import StoreUsed
 from agentbench.local.isolation import Isolation
-from agentbench.local.layers import LayerError
-from agentbench.local.lock import EngineBusy, engine_lock
-from agentbench.local.preflight import EngineError, EngineOptions, state_of
-from agentbench.store.folder import PRIVATE, FolderStore
-from agentbench_analysis.rows.model import Row
+from agentbench.local.preflight import state_of
+from agentbench.store.folder import FolderStore
 from agentbench_analysis.rows.words import Cause, Outcome
-
-Steps = list[dict[str, Any]]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return FolderStore(tmp_path / "store")
-
-
-@pytest.fixture
-def pack(tmp_path: Path) -> TinyPack:
-    return TinyPack(folder=tmp_path / "pack")
-
-
-def an_engine(
-    pack: TinyPack,
-    store: FolderStore,
-    on_event: Callable[[Event], None] = lambda _: None,
-    **options: Any,
-) -> Engine:
-    spec, manifest = pack.freeze(store)
-    return Engine(
-        campaign="tiny",
-        spec=spec,
-        manifest=manifest,
-        store=store,
-        options=EngineOptions(state=state_of(store), **options),
-        on_event=on_event,
-    )
-
-
-async def rows(pack: TinyPack, store: FolderStore, **options: Any) -> list[Row]:
-    """Run the campaign to its end and read its rows back."""
-    phase = await an_engine(pack, store, **options).run()
-    assert phase in (CampaignPhase.COMPLETE, CampaignPhase.OUT_OF_BUDGET)
-    return [decode_row(store.get(key), key) for key in store.list("tiny/rows/")]
-
-
-async def row(pack: TinyPack, store: FolderStore, steps: Steps | str, **options: Any) -> Row:
-    """The row of a campaign with one agent's one run."""
-    pack.agents = {"A1": steps}
-    (found,) = await rows(pack, store, **options)
-    return found
 
 
 async def test_oracle_passes_and_nop_does_not(pack: TinyPack, store: FolderStore) -> None:
@@ -305,70 +255,6 @@ async def test_a_cancel_ends_live_runs_with_an_aborted_row(
     found = decode_row(store.get(row_key("tiny", "T1-S1-A1-r1", 1)), "row")
     assert (found.outcome, found.cause) == (Outcome.ABORTED, None)
     assert _alive("sleep 777") == []
-
-
-async def test_two_engines_on_one_store_at_once_are_refused(
-    pack: TinyPack, store: FolderStore
-) -> None:
-    engine = an_engine(pack, store)
-    lock = store.root / PRIVATE / "engine.lock"
-    named = rf"process {os.getpid()} on .*, campaign other"
-    with engine_lock(lock, "other", "2026-01-01"), pytest.raises(EngineBusy, match=named):
-        await engine.run()
-    assert list(store.list("tiny/rows/")) == []
-
-
-async def test_a_store_that_another_digest_used_is_refused(
-    pack: TinyPack, store: FolderStore
-) -> None:
-    await row(pack, store, "nop")
-    pack.spec = {"repeats": 2}
-    with pytest.raises(StoreUsed, match="use another store"):
-        await an_engine(pack, store).run()
-    assert len(list(store.list("tiny/rows/"))) == 1
-
-
-async def test_a_layer_that_was_changed_by_one_byte_is_refused(
-    pack: TinyPack, store: FolderStore
-) -> None:
-    engine = an_engine(pack, store)
-    for path in (store.root / "layers").iterdir():
-        content = bytearray(zstandard.decompress(path.read_bytes()))
-        if b"nothing works yet" in content:
-            content[content.find(b"nothing works yet")] ^= 1
-            path.write_bytes(zstandard.compress(bytes(content)))
-    with pytest.raises(LayerError, match=r"seed/T1/S1.*changed after the freeze"):
-        await engine.run()
-    assert not (state_of(store) / "tiny" / "attempts").exists()
-
-
-async def test_a_missing_key_is_named_before_anything_runs(
-    pack: TinyPack, store: FolderStore
-) -> None:
-    pack.agents = {"A1": [{"say": "hi"}]}
-    pack.provider = {"api": "openai", "keyEnv": "NO_SUCH_KEY"}
-    with pytest.raises(EngineError, match="A1: the variable NO_SUCH_KEY"):
-        await an_engine(pack, store, environment={}).run()
-
-
-async def test_an_agent_that_is_nowhere_on_the_path_is_named_before_anything_runs(
-    pack: TinyPack, store: FolderStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("agentbench.local.place.STANDARD_PATH", ())
-    a_program(tmp_path / "tools/curl")
-    pack.agents = {"A1": "codex"}
-    with pytest.raises(EngineError, match=r"A1: codex is not on the PATH.*tools.*--show") as said:
-        await an_engine(pack, store, show=[tmp_path / "tools"]).run()
-    assert "curl is not" not in str(said.value)
-    assert list(store.list("tiny/")) == []
-
-
-async def test_a_service_that_needs_a_cluster_is_named_before_anything_runs(
-    pack: TinyPack, store: FolderStore
-) -> None:
-    pack.stack = {"services": [{"name": "search", "kind": "container"}]}
-    with pytest.raises(EngineError, match=r"S1, service search: .*needs a cluster"):
-        await an_engine(pack, store).run()
 
 
 async def test_a_key_reaches_no_file_and_no_process_of_the_agent(
