@@ -20,6 +20,7 @@ from tests.cluster.faults.apiproxy import ApiProxy, api_proxy
 from tests.cluster.faults.registry import Registry, registry
 from tests.cluster.faults.s3proxy import S3Proxy, s3_proxy
 from tests.cluster.lab import build, cluster, preflight, product, slot, stores, tools
+from tests.cluster.lab.ahead import Ahead
 from tests.cluster.lab.handle import Cluster
 from tests.cluster.lab.s3 import s3_client
 from tests.cluster.lab.shell import ClusterError, die_with_parent, wait
@@ -33,6 +34,7 @@ MODE = os.environ.get("CLUSTER", "auto")
 SOAK = os.environ.get("CLUSTER_SOAK", "off") == "on"
 _NAMESPACES = itertools.count(1)
 _CLUSTER_FIXTURE = "real_cluster"
+_AHEAD = pytest.StashKey[Ahead]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,6 +46,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.cluster)
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(300, func_only=True))
+    # Last, so that the cluster's programs are built while all else is tested.
+    items.sort(key=lambda item: item.get_closest_marker("cluster") is not None)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Begin to build what the cluster needs, if a test that was chosen needs the cluster."""
+    chosen = [item for item in session.items if not item.get_closest_marker("skip")]
+    if (
+        any(item.get_closest_marker("cluster") for item in chosen)
+        and MODE in ("auto", "required")
+        and not session.config.option.collectonly
+        and not preflight.lacks(slot.ROOT, build.CACHE)
+    ):
+        session.config.stash[_AHEAD] = Ahead()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End a build that nobody waited for."""
+    if _AHEAD in config.stash:
+        config.stash[_AHEAD].end()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,7 +94,7 @@ def unavailable(reason: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def real_cluster() -> Iterator[Cluster]:
+def real_cluster(pytestconfig: pytest.Config) -> Iterator[Cluster]:
     """The cluster of this checkout; one that was not up is taken down after the last test."""
     if MODE not in ("auto", "required", "off"):
         pytest.fail(f"CLUSTER={MODE} means nothing: set it to auto, required or off", pytrace=False)
@@ -81,6 +103,8 @@ def real_cluster() -> Iterator[Cluster]:
     lacks = preflight.lacks(slot.ROOT, build.CACHE)
     if lacks:
         unavailable("; ".join(lacks))
+    if _AHEAD in pytestconfig.stash:
+        pytestconfig.stash[_AHEAD].wait()
     before = slot.mine()
     was_up = before is not None and cluster.is_up(before)
     # A process of its own, so that nothing of a start that was cut short is left in this one.
