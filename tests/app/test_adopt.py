@@ -13,7 +13,7 @@ from agentbench.core.failure import Evidence, Fault
 from agentbench.core.keys import row_key
 from agentbench.core.reasons import Reason
 from agentbench.core.record import encode_row
-from agentbench.core.steps import NOT_RUN
+from agentbench.core.seen import NOT_RUN
 from agentbench.kube.view import instant
 from agentbench.store.folder import FolderStore
 from agentbench_analysis.rows.model import Row

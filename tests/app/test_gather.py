@@ -11,7 +11,8 @@ from agentbench.app.campaign import Campaign
 from agentbench.app.gather import grading_of, seen_of
 from agentbench.core.failure import Evidence, judge
 from agentbench.core.reasons import Reason
-from agentbench.core.steps import Left, Patience, Step, next_step
+from agentbench.core.seen import Left
+from agentbench.core.steps import Patience, Step, next_step
 from agentbench.core.summary import Ending, Summary
 from agentbench.kube.view import PodView, pod_view
 from agentbench_analysis.rows.model import Security

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.fakes.build import a_summary
 
+from agentbench.core.seen import Grading, PodState, Seen
 from agentbench.core.stages import Stage, stage_of
-from agentbench.core.steps import Grading, PodState, Seen
 
 DONE, UNDER_WAY = Grading(round=1, done=True), Grading(round=1, done=False)
 

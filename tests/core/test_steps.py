@@ -10,17 +10,8 @@ from tests.fakes.build import CLEAN, a_summary, checks
 
 from agentbench.core.failure import Fault, judge
 from agentbench.core.reasons import Reason
-from agentbench.core.steps import (
-    Grading,
-    Left,
-    Next,
-    Patience,
-    PodState,
-    Seen,
-    Step,
-    Waiting,
-    next_step,
-)
+from agentbench.core.seen import Grading, Left, PodState, Seen, Waiting
+from agentbench.core.steps import Next, Patience, Step, next_step
 from agentbench.core.summary import Ending
 from agentbench_analysis.rows.model import Check, Security
 from agentbench_analysis.rows.words import Cause, CheckVerdict, Outcome

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agentbench.core.reasons import Reason
-from agentbench.core.steps import PodState
+from agentbench.core.seen import PodState
 from agentbench.kube.faults import pod_faults, pod_state, waiting
 from agentbench.kube.view import NodeView, PodView, message_json, pod_view
 

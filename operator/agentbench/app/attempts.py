@@ -16,8 +16,9 @@ from agentbench.app.settings import Clock, Settings
 from agentbench.app.trouble import MultiplePods
 from agentbench.app.world import World
 from agentbench.core.plan import PlannedRun
+from agentbench.core.seen import Left, PodState, Seen
 from agentbench.core.stages import stage_of
-from agentbench.core.steps import Left, Next, PodState, Seen, Step, next_step
+from agentbench.core.steps import Next, Step, next_step
 from agentbench.kube.faults import hangs, pod_state
 from agentbench.kube.names import GRADER_ROLE, RUN_ROLE
 from agentbench.kube.view import PodView

@@ -14,7 +14,7 @@ from agentbench.app.ledger import RunFacts
 from agentbench.core.failure import Fault
 from agentbench.core.keys import artifact_key, row_key
 from agentbench.core.reasons import Reason
-from agentbench.core.steps import Grading, Left, Seen
+from agentbench.core.seen import Grading, Left, Seen
 from agentbench.core.summary import Summary
 from agentbench.kube.faults import pod_faults, pod_state, service_died, waiting
 from agentbench.kube.manifests.run_pod import SET_UP_LIMIT

@@ -14,8 +14,8 @@ from agentbench.app.trouble import Trouble, trouble_of
 from agentbench.app.world import CampaignPods
 from agentbench.core.plan import PlannedRun
 from agentbench.core.publication import Latest
+from agentbench.core.seen import Left
 from agentbench.core.stages import Stage
-from agentbench.core.steps import Left
 from agentbench.kube.errors import Retry
 from agentbench.kube.names import RUN_ROLE, pod_name
 from agentbench.kube.view import JobView, NodeView, PodView

@@ -18,7 +18,7 @@ from agentbench.core.attempt import Recorded
 from agentbench.core.failure import Evidence
 from agentbench.core.plan import PlannedRun
 from agentbench.core.record import facts
-from agentbench.core.steps import Left
+from agentbench.core.seen import Left
 from agentbench.core.summary import Summary
 from agentbench.kube.view import PodView
 

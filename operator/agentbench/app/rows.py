@@ -10,7 +10,7 @@ from agentbench.core.failure import Evidence, judge
 from agentbench.core.keys import artifact_key
 from agentbench.core.plan import PlannedRun
 from agentbench.core.record import Attempted, aborted, build_row
-from agentbench.core.steps import NOT_RUN
+from agentbench.core.seen import NOT_RUN
 from agentbench.core.summary import Summary
 from agentbench.kube.names import GRADER_ROLE, RUN_ROLE
 from agentbench.kube.view import ContainerView, NodeView, PodView

@@ -13,7 +13,8 @@ from agentbench.app.settings import Clock, Settings
 from agentbench.app.trouble import SecondPod
 from agentbench.app.world import World
 from agentbench.core.plan import PlannedRun
-from agentbench.core.steps import Next, PodState, Seen
+from agentbench.core.seen import PodState, Seen
+from agentbench.core.steps import Next
 from agentbench.kube.errors import QuotaDenied
 from agentbench.kube.names import RUN_ROLE
 from agentbench.kube.view import PodView

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from agentbench.core.steps import PodState, Seen
+from agentbench.core.seen import PodState, Seen
 
 
 class Stage(StrEnum):

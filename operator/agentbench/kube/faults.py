@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agentbench.core.failure import Fault
 from agentbench.core.reasons import Reason
-from agentbench.core.steps import PodState, Waiting
+from agentbench.core.seen import PodState, Waiting
 from agentbench.kube.view import ContainerView, NodeView, PodView
 
 _DISRUPTIONS: Mapping[str, Reason] = {
