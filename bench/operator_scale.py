@@ -141,7 +141,7 @@ def _chart(cluster: Cluster) -> Chart:
     there = cluster.kubectl("-n", SYSTEM, "get", "deployment", "-o", "name", check=False)
     if "agent-bench" in there:
         return Chart(cluster, images_of_release(cluster))
-    chart = Chart(cluster, {name: product.load(cluster.slot, name) for name in product.names()})
+    chart = Chart(cluster, product.load_all(cluster.slot))
     chart.install()
     return chart
 

@@ -80,6 +80,7 @@ def _finish(target: Path) -> None:
     """Drop what differs from builder to builder, and compile: containers start often.
 
     Bytecode goes by the hash of its source, never by its time, and names no folder of the builder.
+    One process compiles it all: what two would write depends on which of them did which file.
     A builder with another Python than 3.11 leaves bytecode that the image's Python passes over.
     """
     shutil.rmtree(target / "bin", ignore_errors=True)

@@ -138,7 +138,7 @@ def namespace(real_cluster: Cluster, request: pytest.FixtureRequest) -> Iterator
 @pytest.fixture(scope="session")
 def product_images(real_cluster: Cluster) -> dict[str, str]:
     """The project's own images on every node: name to pinned reference."""
-    return {name: product.load(real_cluster.slot, name) for name in product.names()}
+    return product.load_all(real_cluster.slot)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from images.build import EXTRAS, build
@@ -61,10 +62,16 @@ def _base(slot: Slot, name: str) -> Archive:
 
 def load(slot: Slot, name: str, nodes: Sequence[Node] = ()) -> str:
     """Put one of the images on these nodes, or on every one; the reference that pins it."""
-    archive = image(slot, name)
-    for node in nodes or slot.nodes:
-        images.load(node, kube.linked_programs(slot)["ctr"], [archive])
+    archive, ctr = image(slot, name), kube.linked_programs(slot)["ctr"]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda node: images.load(node, ctr, [archive]), nodes or slot.nodes))
     return archive.pinned
+
+
+def load_all(slot: Slot) -> dict[str, str]:
+    """Put the images of an installation on every node, two at a time; the references, by name."""
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(names(), pool.map(lambda name: load(slot, name), names()), strict=True))
 
 
 def names() -> list[str]:

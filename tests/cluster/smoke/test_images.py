@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import json
+import tarfile
+
 import pytest
 from tests.cluster.faults import objects
 from tests.cluster.faults.registry import Mode, Registry
 from tests.cluster.lab import images, kube, product
 from tests.cluster.lab.api import Object
 from tests.cluster.lab.handle import Cluster
+from tests.cluster.lab.oci import Archive
 
 
 def test_the_operators_image_runs_by_its_digest_and_has_its_libraries(
@@ -39,6 +44,33 @@ def test_the_same_sources_give_the_same_digest(
     first.path.unlink()
     again = product.image(real_cluster.slot, "pod")
     assert again.pinned == product_images["pod"]
+
+
+@pytest.mark.parametrize("name", product.names())
+def test_nothing_is_fetched_while_an_image_is_built_on_a_base_that_has_everything(
+    real_cluster: Cluster, product_images: dict[str, str], name: str
+) -> None:
+    _, *added = layers(product.image(real_cluster.slot, name))
+    files = [file for layer in added for file in layer]
+    assert any(file.startswith("opt/agent-bench/") for file in files)
+    assert [file for file in files if "/apt/" in file] == []
+
+
+def layers(archive: Archive) -> list[list[str]]:
+    """The names of the files of each layer of an image, the base's first."""
+    with tarfile.open(archive.path) as tar:
+
+        def blob(digest: str) -> bytes:
+            found = tar.extractfile(f"blobs/{digest.replace(':', '/')}")
+            assert found is not None
+            return found.read()
+
+        manifest = json.loads(blob(archive.digest))
+        names = []
+        for each in manifest["layers"]:
+            with tarfile.open(fileobj=io.BytesIO(blob(each["digest"]))) as layer:
+                names.append(layer.getnames())
+        return names
 
 
 MODES: tuple[Mode, ...] = ("missing", "throttled", "broken")
