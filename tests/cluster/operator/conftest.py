@@ -55,7 +55,7 @@ def operating(chart: Chart, namespace: str, tmp_path: Path) -> Iterator[Operator
         chart.cluster.kubectl(
             "-n", namespace, "delete", "benchmarkcampaigns", "--all", "--timeout=120s"
         )
-        process.stop()
+        process.kill()  # nothing is left to do in order, and that would take seconds
 
 
 @pytest.fixture
