@@ -6,16 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.cluster.lab import build, preflight, slot
+from tests.cluster.lab import slot
 from tests.cluster.lab.ahead import Ahead
+from tests.cluster.lab.handle import Cluster
 from tests.cluster.lab.shell import wait
 
 
-@pytest.mark.skipif(
-    bool(preflight.lacks(slot.ROOT, build.CACHE)), reason="this machine can hold no cluster"
-)
 def test_a_build_that_nobody_waits_for_leaves_no_process_and_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLUSTER_CACHE", str(tmp_path))  # nothing is there yet: all is to be built
     ahead = Ahead()

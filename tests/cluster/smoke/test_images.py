@@ -58,19 +58,12 @@ def test_nothing_is_fetched_while_an_image_is_built_on_a_base_that_has_everythin
 
 def layers(archive: Archive) -> list[list[str]]:
     """The names of the files of each layer of an image, the base's first."""
-    with tarfile.open(archive.path) as tar:
-
-        def blob(digest: str) -> bytes:
-            found = tar.extractfile(f"blobs/{digest.replace(':', '/')}")
-            assert found is not None
-            return found.read()
-
-        manifest = json.loads(blob(archive.digest))
-        names = []
-        for each in manifest["layers"]:
-            with tarfile.open(fileobj=io.BytesIO(blob(each["digest"]))) as layer:
-                names.append(layer.getnames())
-        return names
+    manifest = json.loads(archive.blob(archive.digest) or b"")
+    names = []
+    for each in manifest["layers"]:
+        with tarfile.open(fileobj=io.BytesIO(archive.blob(each["digest"]) or b"")) as layer:
+            names.append(layer.getnames())
+    return names
 
 
 MODES: tuple[Mode, ...] = ("missing", "throttled", "broken")
